@@ -13,13 +13,16 @@ use crate::phases::told::nowhere;
 use dalembert_gauss::contact::cone::{self, Trial};
 use dalembert_gauss::contact::decide::{self, Found, Held};
 use dalembert_gauss::contact::rub::{self, Rub};
-use dalembert_gauss::contact::{Slip, Space};
+use dalembert_gauss::contact::{Mode, Slip, Space};
+use dalembert_gauss::linalg::dot;
 use std::f64::consts::TAU;
 
 /// Other motions are looked for from so many sides, up to so many rows.
 const WAYS: usize = 6;
 const WIDE: usize = 48;
-/// Directions of a slip that is looked for all around, and how often two are halved.
+/// Directions of a slip that is looked for all around, where it is one of so few, and how often two are
+/// halved.
+const FEW: usize = 4;
 const RING: usize = 64;
 const BISECTIONS: usize = 60;
 
@@ -47,6 +50,68 @@ fn far_loads(space: &Space, way: usize) -> Vec<f64> {
     let sign = |row: usize| if (row >> (way % 3)) & 1 == way / 3 { 1.0 } else { -1.0 };
     (0..space.rows()).map(|row| sign(row) * size(row)).collect()
 }
+
+/// The directions of slips that begin, from round to round. Each round is a step of a fixed point, d ← g(d),
+/// which may come near slowly: the change of its residual r = g(d) − d tells how slowly (Anderson's method
+/// with one step before, *J. ACM* 12 (1965)),
+///
+/// ```text
+/// d ← g − θ (g − g₀) ,   θ = r·(r − r₀)/|r − r₀|² .
+/// ```
+#[derive(Default)]
+struct Sequence {
+    /// r₀ and g₀.
+    last: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Directions that still turn by more come near by themselves.
+const NEAR: f64 = 0.1;
+/// A step is not longer than so many of the fixed point.
+const LONGEST: f64 = 1e3;
+
+impl Sequence {
+    /// The trials to go on with, where the fixed point leads from some to others.
+    fn next(&mut self, from: &[Option<Trial>], to: Vec<Option<Trial>>) -> Vec<Option<Trial>> {
+        let pairs = || from.iter().zip(&to);
+        let is_same = |(a, b): (&Option<Trial>, &Option<Trial>)| match (a, b) {
+            (Some(Trial::Begins(_)), Some(Trial::Begins(_))) => true,
+            (a, b) => a == b,
+        };
+        let list = |trials: &[Option<Trial>]| -> Vec<f64> {
+            let begins = trials.iter().filter_map(|trial| match trial {
+                Some(Trial::Begins(direction)) => Some(direction),
+                _ => None,
+            });
+            begins.flatten().copied().collect()
+        };
+        if !pairs().all(is_same) {
+            self.last = None;
+            return to;
+        }
+        let image = list(&to);
+        let left: Vec<f64> = image.iter().zip(list(from)).map(|(g, d)| g - d).collect();
+        let Some((left_before, before)) = self.last.replace((left.clone(), image.clone())) else {
+            return to;
+        };
+        let change: Vec<f64> = left.iter().zip(&left_before).map(|(a, b)| a - b).collect();
+        let part = dot(&left, &change) / dot(&change, &change);
+        if !(norm(&left) < NEAR && part.abs() < LONGEST) {
+            return to;
+        }
+        let mut next = image.iter().zip(&before).map(|(g, before)| g - part * (g - before));
+        let mut turned = to;
+        for trial in turned.iter_mut().flatten() {
+            let Trial::Begins(direction) = trial else { continue };
+            let moved: Vec<f64> = next.by_ref().take(direction.len()).collect();
+            let length = norm(&moved);
+            *direction = moved.into_iter().map(|d| d / length).collect();
+        }
+        turned
+    }
+}
+
+/// A direction that was tried, by how much what pulls is off it, and the modes it has.
+type Tried = (f64, f64, Vec<Mode>);
 
 impl Deciding<'_> {
     /// The trials that hold, with all modes of the motion.
@@ -98,23 +163,36 @@ impl Deciding<'_> {
         Touching { at, resting, slips }: Touching<'_>,
         mut trials: Vec<Option<Trial>>,
     ) -> Result<Tied, Fault> {
+        let mut sequence = Sequence::default();
         for round in 0..=ROUNDS {
             let (ties, space, elements) = self.ties(at, resting, slips, &trials)?;
             let Some(next) = self.next_trials(at, &ties, &space, &elements, round) else {
                 return Ok((ties, space, elements));
             };
-            trials = next;
+            trials = sequence.next(&trials, next);
         }
         Err(Fault::Unsettled)
     }
 
-    /// The trials that hold, where one slip of two components begins: its direction is looked for all
-    /// around, between two of which one is to the left of what pulls and the other to the right.
+    /// The trials that hold, where one slip of two components begins, and others that could stick: its
+    /// direction is looked for all around, between two of which one is to the left of what pulls and the other to the right.
     fn around(&self, touching: Touching<'_>, start: &[Option<Trial>]) -> Option<Tied> {
         let begins = |f: &usize| matches!(start[*f], Some(Trial::Stick));
-        let mut which = (0..start.len()).filter(begins);
-        let (f, other) = (which.next()?, which.next());
-        if other.is_some() || touching.at.slips[f].rows.len() != 2 {
+        let which: Vec<usize> = (0..start.len()).filter(begins).collect();
+        if which.len() > FEW {
+            return None;
+        }
+        which.into_iter().find_map(|f| self.around_one(touching, start, f))
+    }
+
+    /// The same for one of them, where the others stick or are open.
+    fn around_one(
+        &self,
+        touching: Touching<'_>,
+        start: &[Option<Trial>],
+        f: usize,
+    ) -> Option<Tied> {
+        if touching.at.slips[f].rows.len() != 2 {
             return None;
         }
         let at = |way: f64| -> Option<(f64, Tied)> {
@@ -127,31 +205,50 @@ impl Deciding<'_> {
             let (x, y) = (rate(rows.start), rate(rows.start + 1));
             Some((k * y - s * x, tied))
         };
-        let ring: Vec<Option<(f64, Tied)>> =
-            (0..=RING).map(|k| at(TAU * k as f64 / RING as f64)).collect();
-        for k in 0..RING {
-            let (Some(a), Some(b)) = (&ring[k], &ring[k + 1]) else { continue };
-            if a.0 * b.0 > 0.0 || a.1.0[0].modes != b.1.0[0].modes {
-                continue;
+        // Between two directions of which one is off to one side and the other to the other.
+        let between = |a: &Tried, b: &Tried| -> Option<Tied> {
+            let (mut from, mut to) = (a.0, b.0);
+            if a.1 * b.1 > 0.0 {
+                return None;
             }
-            let (mut from, mut to) =
-                (k as f64 / RING as f64 * TAU, (k + 1) as f64 / RING as f64 * TAU);
-            let side = a.0;
             for _ in 0..BISECTIONS {
                 let middle = 0.5 * (from + to);
                 match at(middle) {
-                    Some((off, _)) if off * side > 0.0 => from = middle,
+                    Some((off, _)) if off * a.1 > 0.0 => from = middle,
                     Some(_) => to = middle,
                     None => break,
                 }
             }
-            let Some((_, (ties, space, elements))) = at(0.5 * (from + to)) else { continue };
+            let (_, (ties, space, elements)) = at(0.5 * (from + to))?;
             let (own, tried, _) = self.tried(touching.at, &ties[0], &space, &elements);
-            if cone::next(&own, &tried, ROUNDS).is_none() {
-                return Some((ties, space, elements));
+            cone::next(&own, &tried, ROUNDS).is_none().then_some((ties, space, elements))
+        };
+        let modes = |tied: &Tied| tied.0[0].modes.clone();
+        let seen = |way: f64| at(way).map(|(off, tied)| (way, off, modes(&tied)));
+        // The last direction with these modes before another one, where loads may grow beyond all bounds.
+        let last = |a: &Tried, to: f64| -> Option<Tried> {
+            let (mut inside, mut outside) = (a.0, to);
+            for _ in 0..BISECTIONS {
+                let middle = 0.5 * (inside + outside);
+                match seen(middle).is_some_and(|seen| seen.2 == a.2) {
+                    true => inside = middle,
+                    false => outside = middle,
+                }
             }
-        }
-        None
+            seen(inside)
+        };
+        let ring: Vec<Option<Tried>> =
+            (0..=RING).map(|k| seen(TAU * k as f64 / RING as f64)).collect();
+        (0..RING).find_map(|k| {
+            let way = |k: usize| TAU * k as f64 / RING as f64;
+            match (&ring[k], &ring[k + 1]) {
+                (Some(a), Some(b)) if a.2 == b.2 => between(a, b),
+                (a, b) => {
+                    let below = a.as_ref().and_then(|a| between(a, &last(a, way(k + 1))?));
+                    below.or_else(|| b.as_ref().and_then(|b| between(b, &last(b, way(k))?)))
+                }
+            }
+        })
     }
 
     /// The space in which every slip has all of its rows.
