@@ -126,6 +126,13 @@ impl Function {
         }
     }
 
+    /// Whether it is constant but where it jumps: its derivatives are 0, and rounding of its arguments
+    /// does nothing to it.
+    pub fn is_step(self) -> bool {
+        use Function::*;
+        self.is_condition() || matches!(self, Sign | Floor | Piece | Entry)
+    }
+
     /// Whether its value is a truth value.
     pub fn is_condition(self) -> bool {
         matches!(self, Function::Negative | Function::NotPositive | Function::And | Function::Or)

@@ -255,14 +255,7 @@ impl Arithmetic for Along {
                 let chosen = if a.value() != 0.0 { x.get(1) } else { x.get(2) };
                 chosen.copied().unwrap_or_default()
             }
-            Function::Sign
-            | Function::Negative
-            | Function::NotPositive
-            | Function::And
-            | Function::Or
-            | Function::Floor
-            | Function::Piece
-            | Function::Entry => Series::constant(value),
+            _ if function.is_step() => Series::constant(value),
             Function::Table | Function::Given => {
                 // f + f′ δ + f″ δ²/2 + f‴ δ³/6 on the piece that x is on.
                 let (key, mut delta) = (plain[0], x[1]);
@@ -278,6 +271,8 @@ impl Arithmetic for Along {
                 }
                 sum
             }
+            // There is no other, and of none that there may be the slopes are known.
+            _ => Series::constant(f64::NAN),
         }
     }
 

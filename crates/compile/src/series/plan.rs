@@ -490,16 +490,9 @@ impl Plan {
 
 /// Whether an instruction's value is one of a few, so that its series is constant.
 fn is_constant(instruction: &Instruction) -> bool {
-    matches!(
-        instruction,
-        Instruction::Factor(_)
-            | Instruction::Call1(
-                Function::Sign | Function::Negative | Function::NotPositive | Function::Floor,
-                _
-            )
-            | Instruction::Call2(
-                Function::And | Function::Or | Function::Piece | Function::Entry,
-                ..
-            )
-    )
+    match instruction {
+        Instruction::Factor(_) => true,
+        Instruction::Call1(function, _) | Instruction::Call2(function, ..) => function.is_step(),
+        _ => false,
+    }
 }

@@ -52,7 +52,7 @@ const NEARLY: f64 = 1e-8;
 /// So often what has been let go and does not move is tried to stick again.
 const RETURNS: usize = 20;
 /// |T| may be above its bound by this part.
-const ABOVE: f64 = 1e-11;
+const ABOVE: f64 = 2e-13;
 
 /// The next trials; `None` if these hold. `round` counts them.
 pub fn next(trials: &[Trial], tried: &[Tried], round: usize) -> Option<Vec<Trial>> {

@@ -19,7 +19,7 @@
 use super::lemke::lemke;
 use super::nonneg::{self, Nonnegative};
 use super::{Law, Mode, Slip, Space, Touch};
-use crate::linalg::{dot, norm};
+use crate::linalg::{norm, orthonormal};
 
 /// Up to so many choices of modes are tried, which takes milliseconds.
 pub const MOST: usize = 4096;
@@ -344,21 +344,7 @@ fn basis(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<bool>
     let mut is_outside = |column: &Column| {
         let mut loads = vec![0.0; rows];
         column.loads.iter().for_each(|&(row, one)| loads[row] = one);
-        let mut image = space.motion(&loads);
-        let length = norm(&image);
-        for _ in 0..2 {
-            for q in &base {
-                let along = dot(&image, q);
-                image.iter_mut().zip(q).for_each(|(i, q)| *i -= along * q);
-            }
-        }
-        let left = norm(&image);
-        let is_outside = left > BESIDE * length;
-        if is_outside {
-            image.iter_mut().for_each(|i| *i /= left);
-            base.push(image);
-        }
-        is_outside
+        orthonormal::extend(&mut base, &space.motion(&loads), BESIDE)
     };
     columns.iter().zip(&bears).filter(|(_, bears)| **bears).for_each(|(c, _)| {
         is_outside(c);

@@ -19,6 +19,7 @@
 
 use crate::eliminations::{Elimination, Scratch};
 use crate::error::SolveError;
+use crate::linalg::orthonormal::extend;
 use crate::linalg::{cholesky, dot, lu, norm};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::{Terms, Tolerances};
@@ -338,14 +339,8 @@ fn complete(rows: &[&[f64]], scale: &[f64]) -> (Vec<Vec<f64>>, usize) {
     let n = scale.len();
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for row in rows {
-        let mut q: Vec<f64> = row.iter().zip(scale).map(|(a, s)| a * s).collect();
-        let length = norm(&q);
-        q.iter_mut().for_each(|q| *q /= length);
-        let left = reject(&mut q, &basis);
-        if left > f64::MIN_POSITIVE {
-            q.iter_mut().for_each(|q| *q /= left);
-            basis.push(q);
-        }
+        let q: Vec<f64> = row.iter().zip(scale).map(|(a, s)| a * s).collect();
+        extend(&mut basis, &q, 0.0);
     }
     let count = basis.len();
     while basis.len() < n {
@@ -356,23 +351,9 @@ fn complete(rows: &[&[f64]], scale: &[f64]) -> (Vec<Vec<f64>>, usize) {
         };
         let mut q = vec![0.0; n];
         q[best] = 1.0;
-        let left = reject(&mut q, &basis);
-        if !(left > OUTSIDE) {
+        if !extend(&mut basis, &q, OUTSIDE) {
             break;
         }
-        q.iter_mut().for_each(|q| *q /= left);
-        basis.push(q);
     }
     (basis, count)
-}
-
-/// Takes out of a vector what is along others, which are orthonormal; the length of what is left.
-fn reject(v: &mut [f64], basis: &[Vec<f64>]) -> f64 {
-    for _ in 0..3 {
-        for q in basis {
-            let along = dot(v, q);
-            v.iter_mut().zip(q).for_each(|(v, q)| *v -= along * q);
-        }
-    }
-    norm(v)
 }

@@ -13,6 +13,7 @@ pub mod complex;
 pub mod ldl;
 pub mod lq;
 pub mod lu;
+pub mod orthonormal;
 pub mod qr;
 pub mod svd;
 

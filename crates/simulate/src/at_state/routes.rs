@@ -13,7 +13,7 @@ use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::coupled::CoupledError;
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
-use dalembert_gauss::linalg::{self, lu};
+use dalembert_gauss::linalg::{self, lu, orthonormal};
 use dalembert_gauss::multipliers::{constraint_force, recovered};
 use dalembert_gauss::outcome::{Outcome, Verdict};
 use dalembert_gauss::scale::{Scaled, Units};
@@ -620,22 +620,7 @@ fn solve(
 fn project_off(x: &mut [f64], vectors: &[Vec<f64>]) {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for vector in vectors {
-        let mut v = vector.clone();
-        // Twice is enough for orthogonality to rounding.
-        for _ in 0..2 {
-            for b in &basis {
-                let along = linalg::dot(&v, b);
-                v.iter_mut().zip(b).for_each(|(v, b)| *v -= along * b);
-            }
-        }
-        let size = linalg::norm(&v);
-        if size > 0.0 {
-            v.iter_mut().for_each(|v| *v /= size);
-            basis.push(v);
-        }
+        orthonormal::extend(&mut basis, vector, 0.0);
     }
-    for b in &basis {
-        let along = linalg::dot(x, b);
-        x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
-    }
+    orthonormal::reject(x, &basis);
 }

@@ -238,6 +238,8 @@ pub struct Driver {
     chooses_step: bool,
     /// Step size for the next step.
     pub h: f64,
+    /// The end of the pass.
+    until: f64,
     last_error: f64,
     modes: Vec<f64>,
     /// For each switch that has just turned, how far its guards may be on the old side: the
@@ -312,6 +314,7 @@ impl Driver {
             control,
             chooses_step: false,
             h: 0.0,
+            until: t,
             last_error: 1e-4,
             modes: Vec::new(),
             slack: Vec::new(),

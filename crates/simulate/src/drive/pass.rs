@@ -9,10 +9,9 @@
 use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, Undecided};
 use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
-use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, STILL, WEAK};
+use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
 use crate::integrators::Step;
 use crate::program::field::{Field, FieldError};
-use dalembert_gauss::linalg;
 use std::ops::ControlFlow;
 
 /// Where time is in the forces, so many parts of a step are looked at.
@@ -190,6 +189,7 @@ impl Driver {
         let size = self.x.len();
         let forward = if end >= self.t { 1.0 } else { -1.0 };
         self.is_backward = forward < 0.0;
+        self.until = end;
         self.settle_branches().map_err(Failure::Field)?;
         let x = self.x.clone();
         let mut rates = vec![0.0; size];
@@ -513,12 +513,6 @@ impl Driver {
         pass.outputs.iter().take_while(inside).count()
     }
 
-    /// Whether it moves by nothing but rounding, beside how it has moved: rows tell nothing then.
-    fn is_still(&self, rates: &[f64]) -> bool {
-        let fast = linalg::largest(&rates[..self.field.equations.n_coordinates()]);
-        fast < STILL * self.largest_so_far()[1]
-    }
-
     /// Records the outputs inside of a step.
     fn deliver(
         &mut self,
@@ -603,7 +597,7 @@ impl Driver {
             return Err(Failure::RankLost { expected, found, constraints });
         }
         // Rows that follow from those in use hold where these do.
-        if ratio > IMPLIED && !self.is_still(&pass.rates) {
+        if ratio > IMPLIED {
             let constraints = self.dependent_rows();
             return Err(Failure::NearlyDependent { ratio, constraints });
         }

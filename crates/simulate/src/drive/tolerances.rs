@@ -14,8 +14,6 @@ pub(super) mod constraints {
     /// Unit: part of the terms in a row. Larger residuals are never what rounding leaves of weak
     /// constraints.
     pub(in crate::drive) const WEAK: f64 = 1e-7;
-    /// Unit: part of the largest velocity so far. What is slower is at rest, but for rounding.
-    pub(in crate::drive) const STILL: f64 = 1e-15;
     /// Unit: part of a projection's correction. What counts of it as an error of the step.
     pub(in crate::drive) const SHARE: f64 = 0.15;
 }

@@ -34,6 +34,7 @@ use dalembert_gauss::linalg::complex::{self, Complex};
 use dalembert_gauss::linalg::lu;
 use dalembert_gauss::sparse::{Ordered, SparseLu};
 use dalembert_gauss::Pattern;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Its name.
@@ -45,6 +46,10 @@ pub(super) const MOST: usize = 10;
 const LARGEST: usize = 150;
 /// So many steps are solved as a whole before the simplified method is tried again.
 const WHOLE: u32 = 20;
+/// A Jacobian that is so many times as steep as it was taken for is another one.
+const STEEPER: f64 = 1.5;
+/// In a step it does not become flatter than that.
+const FLATTER: f64 = 30.0;
 /// √6
 const S6: f64 = 2.449489742783178;
 /// Nodes.
@@ -172,6 +177,37 @@ fn inverse() -> [[f64; 3]; 3] {
     inverse
 }
 
+impl Jacobian {
+    /// At a state y.
+    fn at(t: f64, y: &[f64], rates: &[f64], form: &mut dyn ResidualForm) -> Jacobian {
+        let (n, pattern) = (y.len(), form.pattern().cloned());
+        let length = pattern.as_ref().map_or(n * n, |pattern| pattern.entries());
+        let (mut by_rate, mut by) = (vec![0.0; length], vec![0.0; length]);
+        match pattern.is_some() {
+            true => form.entries(t, y, rates, &mut by_rate, &mut by),
+            false => form.derivatives(t, y, rates, &mut by_rate, &mut by),
+        }
+        // A root at 0 has no slope there. The iteration only needs slopes nearby.
+        let entries = by_rate.iter_mut().chain(&mut by);
+        entries.filter(|slope| !slope.is_finite()).for_each(|slope| *slope = 0.0);
+        Jacobian { by_rate, by, pattern, is_fresh: true }
+    }
+
+    /// Whether a row is so many times as steep as that of another.
+    fn is_steeper(&self, other: &Jacobian, n: usize, times: f64) -> bool {
+        let largest = |by: &[f64]| by.iter().fold(0f64, |m, slope| m.max(slope.abs()));
+        (0..n).any(|i| {
+            let [own, others] = [self, other].map(|j| largest(&j.by[j.row(i, n)]));
+            own > times * others
+        })
+    }
+
+    /// The places of a row.
+    fn row(&self, i: usize, n: usize) -> Range<usize> {
+        self.pattern.as_ref().map_or(i * n..(i + 1) * n, |pattern| pattern.range(i))
+    }
+}
+
 impl Factors {
     fn new(jacobian: &Jacobian, h: f64, n: usize, shaped: &mut Option<Shaped>) -> Option<Factors> {
         let Jacobian { by_rate, by, pattern, .. } = jacobian;
@@ -181,10 +217,7 @@ impl Factors {
             pairs.map(|(m, j)| (ALPHA / h * m + j, -BETA / h * m)).collect();
         let mut scale = vec![1.0; n];
         for (i, scale) in scale.iter_mut().enumerate() {
-            let row = match pattern {
-                Some(pattern) => pattern.range(i),
-                None => i * n..(i + 1) * n,
-            };
+            let row = jacobian.row(i, n);
             let largest = real[row.clone()].iter().fold(0f64, |m, v| m.max(v.abs()));
             if !(largest > 0.0) || !largest.is_finite() {
                 return None;
@@ -277,6 +310,29 @@ impl Factors {
 }
 
 impl Radau {
+    /// Whether the Jacobian at hand is steeper than that of the state. Along a direction in which it is
+    /// the iteration changes nothing, and does not see that: the stages stay where they were guessed.
+    fn is_steeper(&self, form: &mut dyn ResidualForm, step: &Step) -> bool {
+        let Some(known) = &self.jacobian else { return false };
+        let now = Jacobian::at(step.t, &self.y, step.rates, form);
+        known.is_steeper(&now, self.y.len(), STEEPER)
+    }
+
+    /// Whether the Jacobian at hand, of the state where the step begins, is steeper by far than where it
+    /// ends: the step is too long, and its error is not seen.
+    fn flattens(&self, form: &mut dyn ResidualForm, step: &Step) -> bool {
+        let Some(known) = self.jacobian.as_ref().filter(|known| known.is_fresh) else {
+            return false;
+        };
+        let (n, inside) = (self.y.len(), step.x.len() - 1);
+        if step.constant || n > LARGEST {
+            return false;
+        }
+        let end: Vec<f64> = self.y.iter().zip(&self.z[2]).map(|(y, z)| y + z).collect();
+        let rates = self.rates(2, inside, step.h);
+        known.is_steeper(&Jacobian::at(step.t + step.h, &end, &rates, form), n, FLATTER)
+    }
+
     /// Forgets factors, but not the order of their columns.
     fn forget_factors(&mut self) {
         if let Some(factors) = self.factors.take() {
@@ -425,25 +481,16 @@ impl Integrator for Radau {
         if let Some(jacobian) = &mut self.jacobian {
             jacobian.is_fresh &= again;
         }
-        if self.contraction > 1e-3 && self.jacobian.as_ref().is_some_and(|j| !j.is_fresh) {
+        let is_old = self.jacobian.as_ref().is_some_and(|j| !j.is_fresh);
+        if is_old && (self.contraction > 1e-3 || self.is_steeper(form, &step)) {
             self.forget_factors();
             self.jacobian = None;
         }
         let mut power = [0.0; 3];
         loop {
             if self.jacobian.is_none() {
-                let pattern = form.pattern().cloned();
-                let length = pattern.as_ref().map_or(n * n, |pattern| pattern.entries());
-                let (mut by_rate, mut by) = (vec![0.0; length], vec![0.0; length]);
-                match pattern.is_some() {
-                    true => form.entries(step.t, &self.y, step.rates, &mut by_rate, &mut by),
-                    false => form.derivatives(step.t, &self.y, step.rates, &mut by_rate, &mut by),
-                }
-                // A root at 0 has no slope there. The iteration only needs slopes nearby.
-                let entries = by_rate.iter_mut().chain(&mut by);
-                entries.filter(|slope| !slope.is_finite()).for_each(|slope| *slope = 0.0);
                 self.forget_factors();
-                self.jacobian = Some(Jacobian { by_rate, by, pattern, is_fresh: true });
+                self.jacobian = Some(Jacobian::at(step.t, &self.y, step.rates, form));
             }
             if self.factors.as_ref().is_none_or(|f| f.h != step.h) {
                 self.forget_factors();
@@ -485,7 +532,10 @@ impl Integrator for Radau {
                 }
             }
         }
-        let error = self.estimate(form, &step);
+        let error = match self.flattens(form, &step) {
+            true => f64::INFINITY,
+            false => self.estimate(form, &step),
+        };
         // The work by quadrature, and its polynomial with the others'.
         for (stage, row) in A.iter().enumerate() {
             let work = step.h * (row[0] * power[0] + row[1] * power[1] + row[2] * power[2]);

@@ -141,14 +141,7 @@ impl Arithmetic for Running {
                 return chosen.copied().unwrap_or_default();
             }
             // Steps: exact on both sides of the jump.
-            Function::Sign
-            | Function::Negative
-            | Function::NotPositive
-            | Function::And
-            | Function::Or
-            | Function::Floor
-            | Function::Piece
-            | Function::Entry => return Noisy::exact(value),
+            _ if function.is_step() => return Noisy::exact(value),
             Function::Given => {
                 // Its slope may not be known: what the argument's noise makes of it is seen.
                 let argument = x.get(1).copied().unwrap_or_default();
@@ -164,6 +157,8 @@ impl Arithmetic for Running {
                 let noise = slope.abs() * argument.noise + 4.0 * f64::EPSILON * value.abs();
                 return Noisy::rounded(value, noise);
             }
+            // There is no other, and of none that there may be the slope is known.
+            _ => f64::NAN,
         };
         // Slopes of sine and cosine at a turning point still see the argument's
         // own rounding to second order; one ulp of slack covers it.

@@ -80,22 +80,11 @@ impl Arithmetic for Shaken {
 
     fn call(&self, function: Function, x: &[f64]) -> f64 {
         let value = Doubles.call(function, x);
-        match function {
-            // What chooses makes no error of its own.
-            Function::Abs
-            | Function::Min
-            | Function::Max
-            | Function::If
-            | Function::Sign
-            | Function::Negative
-            | Function::NotPositive
-            | Function::And
-            | Function::Or
-            | Function::Floor
-            | Function::Piece
-            | Function::Entry => value,
-            _ => self.shake(value),
-        }
+        // What chooses makes no error of its own.
+        let chooses =
+            matches!(function, Function::Abs | Function::Min | Function::Max | Function::If)
+                || function.is_step();
+        if chooses { value } else { self.shake(value) }
     }
 
     fn solve(&self, k: &[f64], r: &[f64]) -> Vec<f64> {

@@ -15,6 +15,7 @@
 //! What several frictions, or contacts, share among each other stays open.
 
 use crate::normal_form::Matrix;
+use dalembert_gauss::linalg::orthonormal::{extend, reject};
 use dalembert_gauss::linalg::{cholesky, dot, norm};
 use dalembert_model::system::System;
 use std::ops::Range;
@@ -42,10 +43,11 @@ impl Reach {
             let longest = columns.iter().max_by(|a, b| norm(a).total_cmp(&norm(b)));
             let Some(longest) = longest.filter(|c| norm(c) > SPANNED * whole) else { break };
             let mut next = longest.clone();
-            reject(&mut next, &basis);
-            let length = norm(&next);
+            let length = reject(&mut next, &basis);
             next.iter_mut().for_each(|x| *x /= length);
-            columns.iter_mut().for_each(|column| reject(column, std::slice::from_ref(&next)));
+            for column in &mut columns {
+                reject(column, std::slice::from_ref(&next));
+            }
             basis.push(next);
         }
         let along = |b: &Vec<f64>| -> Vec<f64> {
@@ -80,7 +82,7 @@ impl Reach {
     /// Whether no others bear along what this one does: its forces are unique then.
     fn is_alone(&self, others: &[Vec<f64>]) -> bool {
         let mut spanned = basis_of(others);
-        self.rows.iter().all(|row| extend(&mut spanned, row))
+        self.rows.iter().all(|row| extend(&mut spanned, row, SPANNED))
     }
 }
 
@@ -102,15 +104,14 @@ impl Beside {
         rows.iter_mut().for_each(|row| row.iter_mut().zip(&sizes).for_each(|(a, s)| *a *= s));
         let (mut basis, mut chosen) = (Vec::new(), Vec::new());
         for (at, row) in rows[..written].iter().enumerate() {
-            if extend(&mut basis, row) {
+            if extend(&mut basis, row, SPANNED) {
                 chosen.push(at);
             }
         }
         let beside = |row: &Vec<f64>| {
             let mut left = row.clone();
-            reject(&mut left, &basis);
             // What is left of a row that constraints hold is rounding.
-            if norm(&left) <= SPANNED * norm(row) {
+            if reject(&mut left, &basis) <= SPANNED * norm(row) {
                 left.fill(0.0);
             }
             left
@@ -126,33 +127,10 @@ impl Beside {
     }
 }
 
-/// Takes out of a vector what is along others, which are orthonormal.
-fn reject(v: &mut [f64], basis: &[Vec<f64>]) {
-    for _ in 0..2 {
-        for b in basis {
-            let along = dot(v, b);
-            v.iter_mut().zip(b).for_each(|(v, b)| *v -= along * b);
-        }
-    }
-}
-
-/// Adds what a row has beside a basis to it; whether there was something.
-fn extend(basis: &mut Vec<Vec<f64>>, row: &[f64]) -> bool {
-    let (whole, mut left) = (norm(row), row.to_vec());
-    reject(&mut left, basis);
-    let length = norm(&left);
-    let is_new = length > SPANNED * whole;
-    if is_new {
-        left.iter_mut().for_each(|x| *x /= length);
-        basis.push(left);
-    }
-    is_new
-}
-
 fn basis_of(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut basis = Vec::new();
     for row in rows {
-        extend(&mut basis, row);
+        extend(&mut basis, row, SPANNED);
     }
     basis
 }
@@ -160,22 +138,22 @@ fn basis_of(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// Shares loads that are not unique, of rows as they are held, so that frictions bear along what can
 /// slip alone; loads that are unique then are told so.
 pub(crate) fn share(system: &System, rows: &Matrix, loads: &mut [f64], is_open: &mut [bool]) {
-    let held: Vec<Range<usize>> = system.frictions.iter().filter_map(|f| f.held.clone()).collect();
+    let held = || system.frictions.iter().filter_map(|f| f.held.clone());
     let is_any =
         |range: &Range<usize>| is_open.get(range.clone()).is_some_and(|o| o.contains(&true));
-    if loads.len() != is_open.len() || !held.iter().any(is_any) {
+    if loads.len() != is_open.len() || !held().any(|range| is_any(&range)) {
         return;
     }
     let (n, m) = (system.n_coordinates(), loads.len());
     let normals: Vec<usize> = system.contacts.iter().filter_map(|c| c.held).collect();
-    let touches = |at: usize| normals.contains(&at) || held.iter().any(|r| r.contains(&at));
+    let touches = |at: usize| normals.contains(&at) || held().any(|r| r.contains(&at));
     // Those of constraints come first, as they are written.
     let written = (0..m).position(touches).unwrap_or(m);
     let row = |at: usize| (0..n).map(|i| rows.entry(at, i)).collect();
     let beside = Beside::new((0..m).map(row).collect(), written);
     let mut moved = vec![0.0; n];
     let mut all_known = true;
-    let open: Vec<Range<usize>> = held.iter().filter(|range| is_any(range)).cloned().collect();
+    let open: Vec<Range<usize>> = held().filter(is_any).collect();
     for range in &open {
         let reach = beside.reach(range.clone());
         let part = reach.part(&loads[range.clone()]);
@@ -208,7 +186,7 @@ pub(crate) fn share(system: &System, rows: &Matrix, loads: &mut [f64], is_open: 
     for at in 0..written {
         let others: Vec<Vec<f64>> =
             (0..written).filter(|&other| other != at).map(|o| beside.rows[o].clone()).collect();
-        is_open[at] = !extend(&mut basis_of(&others), &beside.rows[at]);
+        is_open[at] = !extend(&mut basis_of(&others), &beside.rows[at], SPANNED);
     }
 }
 

@@ -9,17 +9,21 @@
 //! model without contacts and dry friction. What is decided is a [`Phase`](dalembert_model::system::Phase),
 //! of which the model makes one of part 1; moving in it is the business of runs.
 
+mod ahead;
 pub(crate) mod apart;
 mod decide;
+mod elements;
 pub(crate) mod facts;
 mod fault;
 mod here;
 pub(crate) mod lift;
 pub(crate) mod piles;
 pub(crate) mod rows;
+mod search;
 pub(crate) mod settle;
 pub(crate) mod share;
 mod strike;
+mod told;
 
 pub use fault::Fault;
 pub use here::{Decider, Edge, EdgeOf, Here};

@@ -44,28 +44,55 @@ const CONDITIONS: usize = 8;
 pub(super) const ROUNDS: usize = 200;
 /// A slip of several components is at rest below this part of the velocities it is made of.
 const SLOWEST: f64 = 1e-10;
+/// One that begins has a direction above this part of them,
+const LEAST: f64 = 4e-13;
+/// and is at rest below this part of what it has then, until it is clear of what is.
+const BEGINS: f64 = 0.25;
 /// Where one comes to rest, others that come to rest with it are as slow but for this factor.
 const TOGETHER: f64 = 8.0;
 
 /// How slow is at rest, for a slip of several components. They are as large as what they are made of
 /// where the phase begins, and as what they may be made of later.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Slow {
     /// The velocities it is made of.
-    pub size: f64,
+    size: f64,
     /// How much of another velocity it may be.
-    pub reach: f64,
+    reach: f64,
+    /// What begins is as slow as that: infinite once it is clear of what is at rest.
+    begins: f64,
 }
 
 impl Slow {
     pub(super) fn of(rows: &[Row]) -> Slow {
         let size = rows.iter().map(|row| row.size).sum();
-        Slow { size, reach: rows.iter().map(|row| largest(&row.entries)).fold(0.0, f64::max) }
+        let reach = rows.iter().map(|row| largest(&row.entries)).fold(0.0, f64::max);
+        Slow { size, reach, begins: f64::INFINITY }
+    }
+
+    /// The same where the slip begins, now as fast as that.
+    fn begun(self, speed: f64) -> Slow {
+        Slow { begins: BEGINS * speed, ..self }
+    }
+
+    /// The same of one that is clear of what is at rest.
+    pub fn clear(self) -> Slow {
+        Slow { begins: f64::INFINITY, ..self }
     }
 
     /// Slower than this is at rest, in a motion that has been as fast as `fast`.
     pub fn limit(self, fast: f64) -> f64 {
-        SLOWEST * self.size.max(self.reach * fast)
+        (SLOWEST * self.whole(fast)).min(self.begins)
+    }
+
+    /// Slower than this it has no direction.
+    pub(super) fn least(self, fast: f64) -> f64 {
+        LEAST * self.whole(fast)
+    }
+
+    /// The velocities that it is made of, or may be.
+    pub fn whole(self, fast: f64) -> f64 {
+        self.size.max(self.reach * fast)
     }
 }
 
@@ -161,6 +188,8 @@ pub(crate) struct Settled {
     pub from: Vec<Vec<f64>>,
     /// The largest velocity so far.
     pub fast: f64,
+    /// Velocities are those of so much later, for slips that begin.
+    pub late: f64,
     /// Whether it is proved that there is no other motion.
     pub proved: bool,
     /// The accelerations with which it goes on; empty if there was nothing to decide.
@@ -183,6 +212,7 @@ impl Settled {
             slow: Vec::new(),
             from: Vec::new(),
             fast: 0.0,
+            late: 0.0,
             proved: true,
             v_dot: Vec::new(),
             struck: None,
@@ -344,21 +374,27 @@ impl Deciding<'_> {
             })
             .collect();
         let (found, elements) = self.decide(&at, &state, &resting, &slips, known)?;
+        let mut late = 0.0;
         let begins = elements.trials.iter().any(|t| matches!(t, Some(Trial::Begins(_))));
         if let (Some((found, space)), true) = (&found, begins) {
-            state = self.nudged(&at, (found, space, &elements), &state, known)?;
+            (state, late) = self.nudged(&at, (found, space, &elements), &state, known)?;
         }
         let v_dot = found.as_ref().map(|(found, space)| {
             let change = space.change(&found.loads);
             space.v_dot.iter().zip(change).map(|(a, d)| a + d).collect()
         });
-        let slow = at.slips.iter().map(|slip| Slow::of(&slip.rows)).collect();
+        let mut slow: Vec<Slow> = at.slips.iter().map(|slip| Slow::of(&slip.rows)).collect();
         let mut settled = self.phase_of(state, found.as_ref(), &elements);
         settled.state = self.laid(&at, settled.state, &touching, &settled.shown.closed)?;
-        (settled.slow, settled.fast) = (slow, speed);
         if begins {
             at = self.facts.at_within(&settled.state, known.sizes).map_err(Fault::State)?;
+            let begun = slow.iter_mut().zip(&at.slips).zip(&elements.trials);
+            for ((slow, slip), _) in begun.filter(|(_, t)| matches!(t, Some(Trial::Begins(_)))) {
+                let values: Vec<f64> = slip.rows.iter().map(|row| row.value).collect();
+                *slow = slow.begun(norm(&values));
+            }
         }
+        (settled.slow, settled.fast, settled.late) = (slow, speed, late);
         settled.from = at.slips.iter().map(|slip| direction(&slip.rows)).collect();
         settled.shown.there = there;
         let grazes = |c: &usize| resting[*c] && !settled.shown.closed[*c];

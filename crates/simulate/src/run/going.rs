@@ -129,6 +129,8 @@ pub(crate) struct Going {
     idle: (f64, u32),
     /// The largest coordinate and velocity so far.
     sizes: [f64; 2],
+    /// The driver's velocities are those of so much later, for slips that begin.
+    pub late: f64,
     /// The energy that impacts have brought.
     pub energy: f64,
     pub report: PhaseReport,
@@ -186,6 +188,7 @@ impl Going {
         Going {
             gaps,
             sizes: [0.0; 2],
+            late: 0.0,
             setting,
             lifted: false,
             guards: Arc::default(),
@@ -242,6 +245,7 @@ impl Going {
                 self.report.changes.push(PhaseChange { t, of, change });
             }
         }
+        self.late = settled.late;
         self.shown.clone_from(&settled.shown);
     }
 
@@ -376,7 +380,8 @@ impl Simulation<'_> {
             }
         }
         going.flipped.extend(&known.flips);
-        let mut settled = match going.phases.settle(&before.state, &known) {
+        let state = self.come_to_rest(going, fired, &before.state);
+        let mut settled = match going.phases.settle(&state, &known) {
             Ok(settled) => settled,
             Err(fault) => return failed(fault),
         };
@@ -392,7 +397,7 @@ impl Simulation<'_> {
                 known.rests.sort_unstable();
                 known.rests.dedup();
                 known.rests.iter().for_each(|&c| going.piles.forget(c));
-                settled = match going.phases.settle(&before.state, &known) {
+                settled = match going.phases.settle(&state, &known) {
                     Ok(settled) => settled,
                     Err(fault) => return failed(fault),
                 };
@@ -464,6 +469,18 @@ impl Simulation<'_> {
             }
         }
         Ok(Ok(events))
+    }
+
+    /// Moves on to where a slip that has stopped is 0; the state there.
+    fn come_to_rest(&mut self, going: &Going, fired: &[Guard], state: &State) -> State {
+        let first = going.own_events();
+        let slips = going.guards.iter().enumerate();
+        let mut stops = slips.filter(|(_, g)| matches!(g, Guard::Slip(_)) && fired.contains(g));
+        let Some((t, x)) = stops.find_map(|(at, _)| self.driver.at_rest(first + at)) else {
+            return state.clone();
+        };
+        (self.driver.t, self.driver.x) = (t, x);
+        self.observer.state(&self.driver.field, t, &self.driver.x)
     }
 
     /// Lets go what contacts and frictions hold, before events that set the state: in own velocities
@@ -602,8 +619,9 @@ impl Simulation<'_> {
         }
         // Where the rows leave no freedom there is nothing to integrate, and what is left of a
         // series, or of a Newton iteration, is rounding: it would be taken for an error.
+        let freedom = field.size;
         let held = field.choose_rows(self.driver.t, &next, RANK);
-        let is_held = held.is_ok_and(|outcome| outcome.rank.jacobian == outcome.v_dot.len());
+        let is_held = held.is_ok_and(|outcome| outcome.rank.jacobian == freedom);
         // What it leaves of velocities is rounding too, and no row could tell it from a motion.
         if is_held && matches!(system.energy, Energy::Lagrangian { .. }) {
             let mut rest = state.clone();

@@ -212,6 +212,10 @@ impl<'a> Simulation<'a> {
                 }
                 events.clear();
             }
+            let stop = ticks.next(self.driver.t);
+            if let Some(going) = &mut self.going {
+                self.driver.pass_by(std::mem::take(&mut going.late), stop);
+            }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
             let energies = &mut self.energies;
@@ -226,7 +230,6 @@ impl<'a> Simulation<'a> {
             let by_events = self.event_log.iter().fold(by_impacts, |sum, h| sum + h.energy);
             let by_switches = self.jumped;
             let going = &mut self.going;
-            let stop = ticks.next(self.driver.t);
             let outcome = self.driver.run(stop, &times[done..], &mut |field, sample| {
                 energies.jumps = by_events;
                 energies.switched = by_switches + sample.jumped;

@@ -72,6 +72,8 @@ impl EventState {
 
 /// How slow is at rest is told anew where a motion has become faster by this factor.
 const FASTER: f64 = 2.0;
+/// Below this part of the velocities that a slip may be made of its direction is that of a corner.
+const CORNER: f64 = 1e-3;
 /// What slips is clear of being at rest above this factor, of squares.
 const CLEAR: f64 = 16.0;
 
@@ -304,21 +306,37 @@ impl EventFunctions {
     /// to go on.
     pub(in crate::drive) fn widen(&mut self, field: &mut Field, t: f64, x: &[f64], rates: &[f64]) {
         let fast = rates.iter().fold(0f64, |m, v| m.max(v.abs()));
-        if !self.slow.iter().any(|limit| fast > FASTER * limit.fast) {
-            return;
-        }
         let mut is_new = false;
         for at in 0..self.slow.len() {
             let Limit { event, slow, fast: known, .. } = self.slow[at];
-            let square = self.value(field, event, t, x) + slow.limit(known).powi(2);
-            if fast > FASTER * known && square > CLEAR * slow.limit(fast).powi(2) {
-                self.slow[at].fast = fast;
+            let (clear, fast) = (slow.clear(), fast.max(known));
+            let (now, next) = (slow.limit(known), clear.limit(fast));
+            if next > FASTER * now
+                && self.value(field, event, t, x) + now.powi(2) > CLEAR * next.powi(2)
+            {
+                (self.slow[at].slow, self.slow[at].fast) = (clear, fast);
                 is_new = true;
             }
         }
         if is_new {
             self.set_limits();
         }
+    }
+
+    /// Slower than this a slip with a guard is at rest.
+    pub(in crate::drive) fn limit(&self, event: usize) -> Option<f64> {
+        let own = self.slow.iter().find(|limit| limit.event == event)?;
+        Some(own.slow.limit(own.fast))
+    }
+
+    /// Whether a slip of several components has hardly a direction: a part of a velocity that is next to
+    /// nothing beside others turns it.
+    pub(in crate::drive) fn is_at_corner(&mut self, field: &mut Field, t: f64, x: &[f64]) -> bool {
+        (0..self.slow.len()).any(|at| {
+            let Limit { event, slow, fast, .. } = self.slow[at];
+            let square = self.value(field, event, t, x) + slow.limit(fast).powi(2);
+            square < (CORNER * slow.whole(fast)).powi(2)
+        })
     }
 
     fn set_limits(&mut self) {

@@ -154,7 +154,13 @@ impl Driver {
             let t = self.t + part;
             self.hold(t, &mut pass.between).ok()?;
             let functions = self.events.as_mut()?;
-            let off = -functions.value(&mut self.field, found.leader, t, &pass.between) / rate;
+            let value = functions.value(&mut self.field, found.leader, t, &pass.between);
+            // Of |v|² − L the slope vanishes close by; that of |v| is even: with l² = L it is ġ/2l.
+            let value = match functions.limit(found.leader) {
+                Some(limit) => 2.0 * limit * ((value + limit * limit).max(0.0).sqrt() - limit),
+                None => value,
+            };
+            let off = -value / rate;
             if off.abs() < best.0 {
                 best = (off.abs(), part);
             }

@@ -5,3 +5,4 @@ pub(in crate::drive) mod at_zero;
 pub(in crate::drive) mod functions;
 pub(in crate::drive) mod land;
 mod locate;
+mod rest;

@@ -39,6 +39,11 @@ impl Driver {
     /// Learns from the errors of a step and a much shorter one from the same state.
     fn compare(&mut self, pass: &Pass, long: (f64, &[f64]), short: (f64, &[f64])) -> bool {
         let x = self.x.clone();
+        // Beside a corner errors of the method fall no faster until steps are as short as its distance.
+        let field = &mut self.field;
+        if self.events.as_mut().is_some_and(|events| events.is_at_corner(field, self.t, &x)) {
+            return false;
+        }
         if let Some(metric) = self.metric_diagonal(&x) {
             self.scales.measure(metric, &x, &pass.rates, short.0);
         }
