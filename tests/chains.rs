@@ -195,8 +195,7 @@ fn steps_of_long_chains_go_by_the_tolerance() {
     let mut text = "param m = 1, l = 1\ngravity [0, 0, -9.81]\n".to_owned();
     for k in 1..=600 {
         let axis = if k % 2 == 1 { "[0, 1, 0]" } else { "[1, 0, 0]" };
-        let parent =
-            if k == 1 { "ground".to_owned() } else { format!("b{} at [0, 0, -l]", k - 1) };
+        let parent = if k == 1 { "ground".to_owned() } else { format!("b{} at [0, 0, -l]", k - 1) };
         let inertia = "diag([m*l^2/12, m*l^2/12, m*l^2/100])";
         let _ = writeln!(text, "body b{k}: mass m, inertia {inertia}, center [0, 0, -l/2]");
         let _ = writeln!(text, "joint j{k}: pin {parent}, b{k}, axis {axis}");

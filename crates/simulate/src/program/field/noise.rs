@@ -1,14 +1,14 @@
 //! Rounding noise of the terms, by which it is decided what is zero.
 
 use super::{Field, FieldError};
-use crate::normal_form::layout::{Columns, Layout, Outputs, entries, pattern};
 use crate::noise::TRIES;
+use crate::normal_form::layout::{Columns, Layout, Outputs, entries, pattern};
 use crate::setting::Table;
 use crate::setting::extent::{Geometry, velocity_extents};
 use dalembert_expr::{ExprId, Jacobian, Random, Symbol};
+use dalembert_gauss::Scratch;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Terms, Tolerances};
-use dalembert_gauss::Scratch;
 
 /// Rounding noise of the terms at some state on the way; it changes little.
 #[derive(Clone, Debug, Default)]
@@ -207,7 +207,9 @@ impl Field {
                 inertia: &self.noise.inertia,
                 ..layout.terms(&work.output, &work.metric, &work.jacobian)
             };
-            self.elimination.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome).ok()?;
+            self.elimination
+                .solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome)
+                .ok()?;
             for (most, v_dot) in most.iter_mut().zip(&outcome.v_dot) {
                 *most = most.max(v_dot.abs());
             }
