@@ -534,3 +534,29 @@ fn loops_in_sixteen_digits_follow_where_they_agree_to_sixteen_digits() {
         assert!((one - two).abs() < 1e-9, "{one} {two}\n{text}");
     }
 }
+
+/// Machines as programs write them. Of one the loops meet where they are, and ranks decide; of the
+/// other one loop says what another one does, to 16 digits: without it, all moves alike.
+#[test]
+fn machines_in_sixteen_digits_have_the_ranks_of_machines() {
+    let found = |text: &str| {
+        let model = load(text).model.expect("a model");
+        let setting = Setting::new(&model).expect("values");
+        assert!(setting.model.system.recombined.is_empty());
+        let report = report(&model, &Options::of_model(&model)).expect("a start");
+        let answer = report.answers.into_iter().next().expect("a route").result;
+        let answer = answer.unwrap_or_else(|error| panic!("{error:?}"));
+        (answer.outcome.rank.jacobian, answer.accelerations)
+    };
+    let across = include_str!("data/ball-across-cylinders.dal");
+    assert_eq!(found(across).0, 6);
+    let twice = include_str!("data/loops-told-twice.dal");
+    let once: String =
+        twice.lines().filter(|l| !l.starts_with("loop C2")).map(|l| format!("{l}\n")).collect();
+    let ((rank, all), (other, fewer)) = (found(twice), found(&once));
+    assert_eq!((rank, other), (5, 5));
+    let most = all.iter().fold(1f64, |m, x| m.max(x.abs()));
+    for (a, b) in all.iter().zip(&fewer) {
+        assert!((a - b).abs() < 1e-9 * most, "{all:?}\n{fewer:?}");
+    }
+}
