@@ -426,7 +426,7 @@ fn small_ratio_to_f64(n: i64, d: i64) -> f64 {
     // At most 127 bits are left of the shifted n.
     let shift = 64 + a.leading_zeros() as i32 - b.leading_zeros() as i32;
     let a = a << shift;
-    let quotient = (a / b) | u128::from(a % b != 0);
+    let quotient = (a / b) | u128::from(!a.is_multiple_of(b));
     let value = quotient as f64 * 2f64.powi(-shift);
     if n < 0 { -value } else { value }
 }
