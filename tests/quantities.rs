@@ -201,6 +201,56 @@ fn breaks_are_met() {
 }
 
 /// Large tables are looked up, not written out.
+/// Tables that go on beside their data have a first and a last piece without an end, and every break
+/// between them is met, along time and along a coordinate that goes to and fro.
+#[test]
+fn tables_that_go_on_meet_all_their_breaks() {
+    for between in ["linear", "monotone", "cubic"] {
+        for outside in ["hold", "extend", "repeat"] {
+            let table = format!(
+                "table f = [[0, 0], [0.3, 0.5], [0.7, -0.2], [1.2, 0.4], [1.3, 0.1], [2, 0]], \
+                 {between}, {outside}\n"
+            );
+            let by_time = model(&format!(
+                "{table}coord x\nkinetic x'^2/2\nforce x: f(t - 0.6)\n\
+                 start x' = 1\nrun t = 0..3"
+            ));
+            let along = model(&format!(
+                "{table}coord x, y\nkinetic (x'^2 + y'^2)/2\npotential 8*(y - 1)^2\n\
+                 force x: f(y)\nstart y = 2.4, x' = 1\nrun t = 0..3"
+            ));
+            for (model, argument) in [(&by_time, "t - 0.6"), (&along, "1 + 1.4*cos(4*t)")] {
+                let pieces = 20_000;
+                let reference = dalembert::parse(&format!(
+                    "{table}coord q\nkinetic q'^2/2\nobserve f({argument})"
+                ));
+                let reference = reference.unwrap_or_else(|error| panic!("{error}"));
+                let of = |t: f64| {
+                    let root = reference.system.observes[0].value;
+                    reference.exprs.eval_f64(&[root], |_| t)[0]
+                };
+                // Simpson's rule on pieces so short that bends in them hardly count.
+                let h = 3.0 / f64::from(pieces);
+                let sum: f64 = (0..pieces)
+                    .map(|k| {
+                        let t = h * f64::from(k);
+                        h / 6.0 * (of(t) + 4.0 * of(t + 0.5 * h) + of(t + h))
+                    })
+                    .sum();
+                for method in METHODS {
+                    let found = end(model, 3.0, "lagrange", method, &["x'"]);
+                    close(
+                        &found,
+                        &[1.0 + sum],
+                        1e-6,
+                        &format!("{between} {outside} {argument} {method}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn large_tables() {
     let points: Vec<String> = (0..=10_000)

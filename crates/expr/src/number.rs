@@ -8,7 +8,8 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 /// An exact rational number in lowest terms, denominator positive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +19,33 @@ pub struct Number(Repr);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Repr {
     Small(i64, i64),
-    Big(Arc<(BigInt, BigInt)>),
+    Big(Arc<Big>),
+}
+
+/// A ratio of large integers, and the nearest double once it was asked for: the same number is
+/// evaluated at every state, and finding it takes a long division.
+#[derive(Debug)]
+struct Big(BigInt, BigInt, OnceLock<f64>);
+
+impl PartialEq for Big {
+    fn eq(&self, other: &Big) -> bool {
+        self.0 == other.0 && self.1 == other.1
+    }
+}
+
+impl Eq for Big {}
+
+impl Hash for Big {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+        self.1.hash(state);
+    }
+}
+
+impl Repr {
+    fn big(n: BigInt, d: BigInt) -> Repr {
+        Repr::Big(Arc::new(Big(n, d, OnceLock::new())))
+    }
 }
 
 /// More bits than any finite double's numerator or denominator needs.
@@ -54,7 +81,7 @@ impl Number {
         match (i64::try_from(n), i64::try_from(d)) {
             // i64::MIN is kept out so that negation never overflows.
             (Ok(n), Ok(d)) if n != i64::MIN => Number(Repr::Small(n, d)),
-            _ => Number(Repr::Big(Arc::new((BigInt::from(n), BigInt::from(d))))),
+            _ => Number(Repr::big(BigInt::from(n), BigInt::from(d))),
         }
     }
 
@@ -64,7 +91,7 @@ impl Number {
         let (n, d) = (&sign * numerator / &g, sign * denominator / g);
         match (n.to_i64(), d.to_i64()) {
             (Some(n), Some(d)) if n != i64::MIN => Number(Repr::Small(n, d)),
-            _ => Number(Repr::Big(Arc::new((n, d)))),
+            _ => Number(Repr::big(n, d)),
         }
     }
 
@@ -316,10 +343,8 @@ impl Number {
             Repr::Small(n, d) if n.unsigned_abs() <= EXACT && d.unsigned_abs() <= EXACT => {
                 *n as f64 / *d as f64
             }
-            _ => {
-                let (n, d) = self.big();
-                ratio_to_f64(&n, &d)
-            }
+            Repr::Small(n, d) => small_ratio_to_f64(*n, *d),
+            Repr::Big(r) => *r.2.get_or_init(|| ratio_to_f64(&r.0, &r.1)),
         }
     }
 
@@ -389,6 +414,21 @@ fn parse_exponent(text: &str) -> Option<i64> {
     }
     let size = digits.parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
     Some(if text.starts_with('-') { -size } else { size })
+}
+
+/// Correctly rounded n/d, d > 0: a quotient of 64 or 65 bits, whose last bit says whether there is a
+/// rest, is rounded once; no such ratio is out of the range of normal doubles.
+fn small_ratio_to_f64(n: i64, d: i64) -> f64 {
+    if n == 0 {
+        return 0.0;
+    }
+    let (a, b) = (u128::from(n.unsigned_abs()), d.unsigned_abs() as u128);
+    // At most 127 bits are left of the shifted n.
+    let shift = 64 + a.leading_zeros() as i32 - b.leading_zeros() as i32;
+    let a = a << shift;
+    let quotient = (a / b) | u128::from(!a.is_multiple_of(b));
+    let value = quotient as f64 * 2f64.powi(-shift);
+    if n < 0 { -value } else { value }
 }
 
 /// Correctly rounded n/d: a quotient of at least 64 bits with a sticky last bit
@@ -567,6 +607,12 @@ mod tests {
                 prop_assert_eq!(x.mul(&y).mul(&inverse), x.clone());
             }
             prop_assert_eq!(x.cmp(&y), x.add(&y.neg()).cmp(&Number::ZERO));
+        }
+
+        #[test]
+        fn small_ratios_round_like_large_ones(a in any::<i64>(), b in 1..i64::MAX, s in 0u32..62, u in 0u32..62) {
+            let (a, b) = (a >> s, (b >> u).max(1));
+            prop_assert_eq!(small_ratio_to_f64(a, b), ratio_to_f64(&a.into(), &b.into()));
         }
 
         #[test]

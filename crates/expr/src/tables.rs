@@ -120,6 +120,10 @@ pub struct Table {
 pub struct TableId(u64);
 
 impl Table {
+    /// Distances from ends of pieces that have none are beyond this: nothing is ever there, and they
+    /// are the size of nothing.
+    pub const NO_END: f64 = 1e-3 * FAR;
+
     /// A table of points with rising arguments, two or more. `None` if they do not rise or are
     /// not finite.
     pub fn new(

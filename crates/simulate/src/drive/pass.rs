@@ -616,6 +616,7 @@ impl Driver {
             return Ok(ControlFlow::Break(()));
         }
         if self.adapts() {
+            self.weigh_noise();
             self.limited_by(pass);
             self.h = h * self.growth(arrival.error, pass.rejected_last);
             if arrival.turned {

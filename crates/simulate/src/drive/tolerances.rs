@@ -64,6 +64,9 @@ pub(super) mod scales {
     pub(in crate::drive) const RESTS: f64 = 1e10;
     /// Unit: what numbers have, whatever they are in. What is larger moves.
     pub(in crate::drive) const STILL: f64 = 1e-100;
+    /// Unit: ratio of forces, in units of equal mass. Where they have grown by more than this, or
+    /// fallen by its square, what rounding does to them is measured again.
+    pub(in crate::drive) const GROWN: f64 = 4.0;
     /// Unit: what rounding does to a component in a step. What has moved by less has no size.
     pub(in crate::drive) const SHAKEN: f64 = 8.0;
     /// Unit: part of what the energy could do. Errors that are taken for rounding are below this.

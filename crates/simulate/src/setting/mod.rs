@@ -8,6 +8,7 @@ mod restricted;
 mod state;
 mod tolerances;
 
+use implied::Rounded;
 pub use implied::{Dependence, Doubt, Nearly};
 pub use legendre::NewtonError;
 pub use state::State;
@@ -186,18 +187,18 @@ impl Setting {
             let (exprs, sources) = (given.exprs.share(), Arc::clone(&given.sources));
             Arc::new(Model { exprs, system, sources })
         };
-        let model = match recombined(&given.exprs, &given.system, &changed) {
-            Some(system) => of_system(system),
-            None => Arc::clone(&given),
-        };
         let mut setting = Setting {
-            model,
+            model: Arc::clone(&given),
             given: Arc::clone(&given),
             changed,
             parameters,
             dependence: Arc::default(),
             derived: Arc::default(),
         };
+        let rounded = setting.rounded();
+        if let Some(system) = recombined(&given.exprs, &given.system, &setting.changed, &rounded) {
+            setting.model = of_system(system);
+        }
         while let Some(system) = restricted(&setting) {
             setting.model = of_system(system);
         }
@@ -252,6 +253,12 @@ impl Setting {
     /// The parameters with other values than the model gives them, as the numbers that are meant.
     fn changed_numbers(&self) -> impl Iterator<Item = (Symbol, Number)> + '_ {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
+    }
+
+    /// The numbers of many digits that it is written with.
+    fn rounded(&self) -> Rounded {
+        let texts = self.model.sources.iter().map(|source| source.text.as_ref());
+        Rounded::new(texts, self.changed_numbers().map(|(_, number)| number))
     }
 
     /// Whether another one is of the same model with the same values.

@@ -17,10 +17,14 @@
 //! Terms that are nearly the same, as sin(x + εz) and sin x, are one term and the difference of
 //! the two, written so that it keeps its digits ([`Exprs::near_multiple`]).
 //!
-//! Rows that depend on each other exactly are left as they are: that is no difficulty. What
+//! Rows that depend on each other exactly are left as they are: that is no difficulty. So are rows
+//! that do so but for the last digits of rounded numbers: a loop told twice with lengths of 16 digits
+//! holds to 16 digits. What
 //! combinations of terms do not show is left to [`implied`](super::implied), which decides with
 //! more digits whether a row follows from the others, and to the run, which says where it does not.
 
+use super::implied::Rounded;
+use crate::setting::tolerances::dependence::LAST_DIGITS;
 use crate::setting::tolerances::terms::{LIKELY, NEARLY};
 use dalembert_expr::{ExprId, Exprs, Number, Random, Symbol};
 use dalembert_model::system::{Level, Recombined, System, Unknown};
@@ -46,6 +50,7 @@ pub(crate) fn recombined(
     exprs: &Exprs,
     system: &System,
     given: &[(Symbol, f64)],
+    rounded: &Rounded,
 ) -> Option<System> {
     if system.constraints.len() < 2 {
         return None;
@@ -58,7 +63,7 @@ pub(crate) fn recombined(
             .filter(|&i| system.constraints[i].level == level)
             .collect();
         if rows.len() > 1 {
-            eliminate(exprs, system, &values, &rows, &mut found);
+            eliminate(exprs, system, (&values, rounded), &rows, &mut found);
         }
     }
     if found.is_empty() {
@@ -124,15 +129,20 @@ pub(super) fn exact_values(
 fn eliminate(
     exprs: &Exprs,
     system: &System,
-    values: &[(Symbol, ExprId)],
+    (values, rounded): (&[(Symbol, ExprId)], &Rounded),
     rows: &[usize],
     found: &mut Vec<(Recombined, ExprId)>,
 ) {
+    // What the numbers of each row leave open of it.
+    let mut open: FxHashMap<usize, f64> = FxHashMap::default();
     let mut known = Known::default();
     let mut pivots: Vec<Row> = Vec::new();
     let mut by_pivot: FxHashMap<ExprId, usize> = FxHashMap::default();
     for &constraint in rows {
         let residual = exprs.substitute(&[system.constraints[constraint].residual], values)[0];
+        let numbers = exprs.numbers_of(&[residual]);
+        let coarsest = numbers.iter().fold(0f64, |most, n| most.max(rounded.rounding(n)));
+        open.insert(constraint, coarsest);
         let small = exprs.count_nodes(&[residual]) <= NODES;
         let residual = if small { exprs.expand(residual) } else { residual };
         let terms = exprs.multiples(residual);
@@ -162,6 +172,11 @@ fn eliminate(
             continue;
         };
         let left = (size - before).exp();
+        // What the last digits of rounded numbers can change is nothing that the row adds.
+        let coarsest = row.weights.keys().filter_map(|row| open.get(row));
+        if left <= LAST_DIGITS * coarsest.fold(0f64, |most, own| most.max(*own)) {
+            continue;
+        }
         // Brought to the size of one.
         let unit =
             Number::from_f64((size - most.to_f64().abs().ln()).exp()).filter(|u| !u.is_zero());

@@ -71,8 +71,11 @@ pub(super) struct Scales {
     most: [Vec<f64>; 2],
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
-    /// What rounding does to the rates of velocities, where the motion began.
+    /// What rounding does to the rates of velocities, where the motion began; along a tree, where the
+    /// forces were last like those at hand.
     shaken: Vec<f64>,
+    /// How large forces were there, in units of equal mass.
+    pushed: f64,
     /// Whether the velocities are those of the coordinates.
     is_rate: bool,
     /// The component that limited the last step.

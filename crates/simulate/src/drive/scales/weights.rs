@@ -4,7 +4,9 @@ use super::{Component, Unit, larger};
 use crate::drive::Driver;
 use crate::drive::abreast::Measure;
 use crate::drive::abreast::Measures;
-use crate::drive::tolerances::scales::{COUPLED, DIGITS, LIGHT, SMALL, TINY, TOGETHER, WORK};
+use crate::drive::tolerances::scales::{
+    COUPLED, DIGITS, GROWN, LIGHT, SMALL, TINY, TOGETHER, WORK,
+};
 use crate::integrators::Needs;
 use crate::program::field::still;
 
@@ -74,6 +76,8 @@ impl Driver {
         let joint_part = TOGETHER * tolerance;
         let coupled_part = COUPLED * tolerance;
         let extents = &self.field.noise().extents;
+        // Along a tree what rounding does to velocities is measured.
+        let is_along = self.field.equations.bodies.is_some();
         let odd = |i: usize, component: &Component, mut allowed: f64| {
             // What has no mass is where the constraints put it, on their scale.
             if component.is_massless {
@@ -95,6 +99,10 @@ impl Driver {
                 allowed = larger(allowed + DIGITS * joined, joint_part * joined);
             }
             allowed = larger(allowed, coupled_part * scales.coupled(component, 0));
+            // A position that is carried along a tree is off by what its velocity is off by.
+            if is_along && scales.is_rate {
+                allowed += scales.shaken.get(i).map_or(0.0, |noise| noise * h * h);
+            }
             *weight = 1.0 / if is_plain { allowed } else { odd(i, component, allowed) };
         }
         // At rest, velocities are what the positions are in the time of the run.
@@ -118,10 +126,10 @@ impl Driver {
             if !is_plain {
                 allowed = odd(i, component, allowed);
             }
-            // Rounding of the forces at hand is in every velocity, however short the step; it is no
-            // more than rounding where it is far below the velocity itself.
+            // Rounding of the forces at hand is in every velocity, however short the step; a bound
+            // on it is no more than rounding where it is far below the velocity itself.
             let shaken = scales.shaken.get(j).map_or(0.0, |noise| noise * h.abs());
-            allowed += shaken.min(SMALL * scales.own[i]);
+            allowed += if is_along { shaken } else { shaken.min(SMALL * scales.own[i]) };
             // A method that solves for positions has velocities as their differences.
             if is_residual {
                 let is_own = self.field.size == self.field.equations.n_coordinates();
@@ -157,6 +165,23 @@ impl Driver {
         let rest = still(&rates, &noise);
         self.scales.rest = if rest.iter().any(|a| *a > 0.0) { rest } else { Vec::new() };
         self.scales.shaken = noise;
+        self.scales.pushed = self.field.push();
+    }
+
+    /// Measures anew what rounding does to velocities along a tree, where the forces have become others
+    /// than those that it was measured with: what a motion from rest makes of them is far above what
+    /// holds it there.
+    pub(in crate::drive) fn weigh_noise(&mut self) {
+        if self.field.equations.bodies.is_none() {
+            return;
+        }
+        let (now, then) = (self.field.push(), self.scales.pushed);
+        if now <= GROWN * then && then <= GROWN * GROWN * now {
+            return;
+        }
+        let x = self.x.clone();
+        self.scales.shaken = self.field.rate_noise(self.t, &x).1;
+        self.scales.pushed = now;
     }
 
     /// Looks at the masses, where constraints join coordinates.

@@ -10,7 +10,7 @@ use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use crate::drive::switching::departure::Departure;
 use crate::drive::tolerances::switching::{BESIDE, FADES, LEAVES, ROUNDED};
 use crate::drive::{Driver, Failure};
-use dalembert_expr::SwitchKind;
+use dalembert_expr::{SwitchKind, Table};
 
 impl Driver {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
@@ -140,7 +140,9 @@ impl Driver {
         largest.resize(guards, 0.0);
         for (_, values) in &samples {
             for (most, value) in largest.iter_mut().zip(values) {
-                *most = if value.is_finite() { most.max(value.abs()) } else { *most };
+                // The end that a piece of a table does not have is no size of where others end.
+                let has_size = value.abs() < Table::NO_END;
+                *most = if has_size { most.max(value.abs()) } else { *most };
             }
         }
         self.guard_sizes.clone_from(&largest);

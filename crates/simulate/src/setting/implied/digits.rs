@@ -104,7 +104,7 @@ impl Problem<'_> {
         rows: &Chosen,
     ) -> Vec<Vec<(usize, f64)>> {
         let exprs = &self.setting.model.exprs;
-        let measured = Measured(arithmetic);
+        let measured = Measured(arithmetic, &self.rounded);
         let mut values = values.clone();
         for (symbol, number) in self.setting.changed_numbers() {
             if let Ok(ball) = measured.number(&number) {

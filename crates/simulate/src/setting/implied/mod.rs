@@ -29,6 +29,7 @@ use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::Pattern;
 use dalembert_gauss::sparse::dependent_sets;
 use problem::{At, Problem};
+pub(super) use rounded::Rounded;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A row that nearly depends on others.

@@ -1,7 +1,7 @@
 //! Points on rows beside a state, in doubles.
 
 use super::chosen::Chosen;
-use super::rounded::{has_long_number, rounding};
+use super::rounded::Rounded;
 use super::{Dependence, Doubt, Nearly, Rows};
 use crate::setting::extent::Geometry;
 use crate::setting::legendre;
@@ -38,7 +38,8 @@ pub(super) struct Problem<'s> {
     pub psi: Vec<Option<ExprId>>,
     /// Whether A depends on v.
     pub by_velocity: bool,
-    /// Whether there are rounded numbers.
+    /// The rounded numbers, and whether there are any in the rows.
+    pub rounded: Rounded,
     pub is_rounded: bool,
     pub entries: Vec<ExprId>,
 }
@@ -71,10 +72,10 @@ impl<'s> Problem<'s> {
         let parameters = system.parameters.iter();
         all.extend(parameters.clone().filter_map(|p| p.value));
         // A sum of short numbers may be a long one, and means what it says.
-        let mut texts = setting.model.sources.iter().map(|source| &source.text);
-        let is_rounded = texts.any(|text| has_long_number(text))
-            && exprs.numbers_of(&all).iter().any(|number| rounding(number) > 0.0)
-            || setting.changed_numbers().any(|(_, number)| rounding(&number) > 0.0);
+        let rounded = setting.rounded();
+        let is_rounded = rounded.is_any()
+            && (exprs.numbers_of(&all).iter().any(|number| rounded.rounding(number) > 0.0)
+                || setting.changed_numbers().any(|(_, n)| rounded.rounding(&n) > 0.0));
         let known = |s: &Symbol| {
             *s == Symbol::TIME
                 || of_q.contains(s)
@@ -110,6 +111,7 @@ impl<'s> Problem<'s> {
             phi,
             psi,
             by_velocity,
+            rounded,
             is_rounded,
             entries,
             table,

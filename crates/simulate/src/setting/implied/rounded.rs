@@ -6,26 +6,87 @@
 use dalembert_expr::ball::{Balls, Enclosed, Extended, ExtendedBall, Magnitude};
 use dalembert_expr::eval::Arithmetic;
 use dalembert_expr::{Function, Number};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 
 /// Decimals of so many digits are rounded numbers,
 const DIGITS: usize = 15;
 /// more than this no double needs.
 const MOST_DIGITS: usize = 17;
 
-/// Whether a number of many digits is written in a text.
-pub(super) fn has_long_number(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
-    text.split(|c| !is_part(c)).any(|word| {
-        let digits = word.chars().filter(char::is_ascii_digit).skip_while(|c| *c == '0');
-        digits.count() >= DIGITS
-    })
+/// The numbers of many digits that a model is written with.
+///
+/// Numbers of expressions are not all written: 0.1234567890123456² has 32 digits, and is known to 16.
+#[derive(Default)]
+pub(in crate::setting) struct Rounded {
+    /// Their digits.
+    written: FxHashSet<String>,
+    /// What the coarsest of them leaves open, relative to it; 0 where none is a rounded one.
+    coarsest: f64,
+    /// What was found for numbers.
+    known: RefCell<FxHashMap<Number, f64>>,
 }
 
-/// What a number leaves open, relative to it, if it is a rounded one: a decimal of many digits
-/// without a pattern, or a short one that is off by the last digit of a double. 1.000000000001 is
-/// meant as it is.
-pub(super) fn rounding(number: &Number) -> f64 {
-    let Some(digits) = number.decimal_digits().filter(|d| d.len() >= DIGITS) else { return 0.0 };
+/// Numbers that are made of rounded ones are off by several of them.
+const SEVERAL: f64 = 4.0;
+
+impl Rounded {
+    /// Those of texts, and numbers that were given beside them.
+    pub fn new<'a>(
+        texts: impl Iterator<Item = &'a str>,
+        given: impl Iterator<Item = Number>,
+    ) -> Rounded {
+        let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+        let words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
+        let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
+        let words = words.map(digits).filter_map(|digits| {
+            let digits = digits.trim_start_matches('0');
+            (digits.len() >= DIGITS).then(|| Number::from_decimal(&format!("0.{digits}")))?
+        });
+        let mut all = Rounded::default();
+        for number in words.chain(given) {
+            let Some(digits) = number.decimal_digits().filter(|d| d.len() >= DIGITS) else {
+                continue;
+            };
+            all.coarsest = all.coarsest.max(as_written(&number, &digits));
+            all.written.insert(digits);
+        }
+        all
+    }
+
+    /// Whether there is any.
+    pub fn is_any(&self) -> bool {
+        self.coarsest > 0.0
+    }
+
+    /// What a number leaves open, relative to it, if it is a rounded one or made of such.
+    pub fn rounding(&self, number: &Number) -> f64 {
+        if number.as_integer().is_some() || !self.is_any() {
+            return 0.0;
+        }
+        if let Some(known) = self.known.borrow().get(number) {
+            return *known;
+        }
+        let found = match number.decimal_digits() {
+            Some(digits) if digits.len() < DIGITS => 0.0,
+            Some(digits) if digits.len() <= MOST_DIGITS || self.written.contains(&digits) => {
+                as_written(number, &digits)
+            }
+            Some(_) => SEVERAL * self.coarsest,
+            None => {
+                let (n, d) = number.parts();
+                if n.len().max(d.len()) >= DIGITS { SEVERAL * self.coarsest } else { 0.0 }
+            }
+        };
+        self.known.borrow_mut().insert(number.clone(), found);
+        found
+    }
+}
+
+/// What a number of many digits leaves open as it is written: nothing, if it is a short decimal or has
+/// a pattern, unless it is off from a short one by the last digit of a double. 1.000000000001 is meant
+/// as it is.
+fn as_written(number: &Number, digits: &str) -> f64 {
     let has_pattern = ["000000", "999999"].iter().any(|run| digits.contains(run));
     let x = number.to_f64();
     let short: f64 = format!("{x:.11e}").parse().unwrap_or(x);
@@ -38,14 +99,14 @@ pub(super) fn rounding(number: &Number) -> f64 {
 }
 
 /// Extended precision in which rounded numbers are balls about what is written.
-pub(super) struct Measured<'a>(pub &'a Balls<Extended>);
+pub(super) struct Measured<'a>(pub &'a Balls<Extended>, pub &'a Rounded);
 
 impl Arithmetic for Measured<'_> {
     type Value = Enclosed<ExtendedBall>;
 
     fn number(&self, number: &Number) -> Self::Value {
         let ball = self.0.number(number)?;
-        let size = rounding(number);
+        let size = self.1.rounding(number);
         if size == 0.0 {
             return Ok(ball);
         }
