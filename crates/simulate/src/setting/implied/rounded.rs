@@ -142,3 +142,26 @@ impl Arithmetic for Measured<'_> {
         self.0.solve(k, r)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_rounded_numbers_is_rounded() {
+        let number = |text: &str| Number::from_decimal(text).expect("a number");
+        let text = "let a = 0.1234567890123456, b = 0.31415926535897932384626433832795, c = 0.125";
+        let rounded = Rounded::new([text].into_iter(), std::iter::empty());
+        let long = number("0.1234567890123456");
+        let square = rounded.rounding(&long.mul(&long));
+        assert!(square > 1e-16 && square < 1e-14, "{square}");
+        let part = rounded.rounding(&long.mul(&number("3").recip().expect("a third")));
+        assert!(part > 1e-16 && part < 1e-14, "{part}");
+        // All digits that are written count; short ones are meant.
+        assert!(rounded.rounding(&number("0.31415926535897932384626433832795")) < 1e-30);
+        assert_eq!(rounded.rounding(&number("0.125")), 0.0);
+        assert_eq!(rounded.rounding(&number("1").mul(&number("3").recip().expect("a third"))), 0.0);
+        let short = Rounded::new(["let a = 0.125"].into_iter(), std::iter::empty());
+        assert_eq!(short.rounding(&long.mul(&long)), 0.0);
+    }
+}
