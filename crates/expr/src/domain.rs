@@ -3,13 +3,11 @@
 //! `log(u)`, a root of u, a quotient by u: each ends where a function of the variables is
 //! 0, and these functions have values on both sides of it more often than not.
 
-use crate::Symbol;
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
 use crate::given::Given;
 use crate::number::Number;
 use crate::tables::{Held, Table, TableId};
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// How a function is next to nothing, or next to constant, with all its derivatives, until it is met.
@@ -27,35 +25,20 @@ pub enum Narrow {
 
 impl Exprs {
     /// The functions in expressions that do not show from afar, powers from a degree on among them, each with
-    /// its argument, which depends on some of these variables.
-    pub fn narrow(
-        &self,
-        roots: &[ExprId],
-        degree: f64,
-        variables: &[Symbol],
-    ) -> Vec<(Narrow, ExprId)> {
+    /// its argument.
+    pub fn narrow(&self, roots: &[ExprId], degree: f64) -> Vec<(Narrow, ExprId)> {
         let order = self.arena.lock().reachable(roots);
         let arena = self.arena.lock();
-        let variables: FxHashSet<Symbol> = variables.iter().copied().collect();
-        let mut moving: FxHashSet<ExprId> = FxHashSet::default();
         let power = |exponent: f64| match exponent {
             n if n > degree => Some(Narrow::Power(n)),
             n if n < 0.0 => Some(Narrow::Pole(-n)),
             _ => None,
         };
         let mut found = Vec::new();
+        let mut take = |kind: Option<Narrow>, argument: ExprId| {
+            found.extend(kind.map(|kind| (kind, argument)));
+        };
         for id in order {
-            let moves = match arena.node(id) {
-                Node::Symbol(symbol) => variables.contains(&symbol),
-                _ => arena.children(id).iter().any(|child| moving.contains(child)),
-            };
-            if !moves {
-                continue;
-            }
-            moving.insert(id);
-            let mut take = |kind: Option<Narrow>, argument: ExprId| {
-                found.extend(kind.filter(|_| moving.contains(&argument)).map(|k| (k, argument)));
-            };
             match arena.node(id) {
                 Node::Call { function, start, len } => {
                     let kind = match function {
@@ -78,6 +61,7 @@ impl Exprs {
                 _ => {}
             }
         }
+        found.retain(|(_, argument)| arena.as_number(*argument).is_none());
         found.sort_unstable_by_key(|(_, argument)| *argument);
         found.dedup();
         found

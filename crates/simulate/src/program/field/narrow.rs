@@ -4,7 +4,8 @@
 use super::Field;
 use super::cost::LOW;
 use dalembert_compile::{Backend, Function, Scratch, Tape, backends};
-use dalembert_expr::Narrow;
+use dalembert_expr::{ExprId, Narrow, Symbol};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// The arguments of what does not show, compiled, as functions of the variables of the terms and then the
@@ -34,8 +35,14 @@ impl Field {
     pub(crate) fn narrow(&self) -> Option<&Arguments> {
         let found = self.narrow.get_or_init(|| {
             let (exprs, kept) = (&self.setting.model.exprs, &self.kept);
-            let (kinds, roots): (Vec<Narrow>, Vec<_>) =
-                exprs.narrow(&kept.terms, f64::from(LOW), &kept.variables).into_iter().unzip();
+            let mut all = exprs.narrow(&kept.terms, f64::from(LOW));
+            // Quotients by masses are none that a motion meets.
+            let arguments: Vec<ExprId> = all.iter().map(|(_, argument)| *argument).collect();
+            let variables: FxHashSet<Symbol> = kept.variables.iter().copied().collect();
+            let moves = exprs.depend_on(&arguments, |symbol| variables.contains(&symbol));
+            let mut moves = moves.into_iter();
+            all.retain(|_| moves.next() == Some(true));
+            let (kinds, roots): (Vec<Narrow>, Vec<ExprId>) = all.into_iter().unzip();
             if roots.is_empty() {
                 return None;
             }
