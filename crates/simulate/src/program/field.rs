@@ -430,6 +430,20 @@ impl Field {
         all
     }
 
+    /// Whether rates are found with the multipliers of all rows, and with nothing that pulls a motion back.
+    pub(crate) fn tells_loads(&self) -> bool {
+        self.rows.len() == self.equations.rows.len()
+            && self.known_rates.is_none()
+            && self.feedback == Feedback::None
+    }
+
+    /// A row's multiplier of the last rates that were found by their terms.
+    pub(crate) fn multiplier(&self, row: usize) -> Option<f64> {
+        let found = &self.work.outcome.multipliers;
+        let place = self.rows.iter().position(|own| *own == row)?;
+        found.get(place).copied().filter(|_| found.len() == self.rows.len())
+    }
+
     /// The rates, checked by Gauss's principle also where they are found on the decision of
     /// another state.
     pub fn certified_rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {

@@ -2,13 +2,16 @@
 //!
 //! A function of positions, velocities, momenta and time is compiled in the variables of
 //! the field, with its gradient. One that speaks of accelerations, multipliers or
-//! reactions is read off an observation, which costs a solution each time.
+//! reactions is read off an observation, which costs a solution each time; where it speaks of
+//! multipliers alone and they are those that the rates are found with, off the rates
+//! ([`Loads`]).
 //!
 //! An event is *armed* on the side of zero it was last seen on. At zero it is not: where it
 //! has just happened it is armed again as soon as it has left zero by more than the rounding
 //! errors of its value there. One that is zero at the start, or after the reset of another,
 //! gets its side by the direction of the motion, which `at_zero` finds.
 
+use crate::drive::events::loads::Loads;
 use crate::drive::isolate::{self, Functions, Isolated};
 use crate::drive::tolerances::events::{BEYOND, JUMP, LEFT, OBSERVED, SLOPE, START};
 use crate::integrators::Polynomial;
@@ -113,6 +116,8 @@ pub struct EventFunctions {
     input: Vec<f64>,
     variables: Vec<Symbol>,
     observer: Option<Observer>,
+    /// The observed functions by the rates, where these tell them.
+    loads: Option<Loads>,
     /// The last observation.
     seen: Option<Observation>,
     pub(in crate::drive) sides: Vec<EventSide>,
@@ -154,6 +159,7 @@ impl EventFunctions {
         self.enclosure.iter_mut().for_each(|enclosure| enclosure.prepare(&constants));
         self.gradients.prepare(&constants);
         self.observer.iter_mut().for_each(|observer| observer.set_parameters(setting));
+        self.loads.iter_mut().for_each(|loads| loads.prepare(&constants));
         self.setting = setting.clone();
     }
 
@@ -233,6 +239,14 @@ impl EventFunctions {
         let mut enclosure = Enclosure::new(tape).filter(|_| variables.len() == moving);
         enclosure.iter_mut().for_each(|enclosure| enclosure.prepare(&constants));
         let observer = is_observed.then(|| Observer::new(setting, picture, equations));
+        let functions = kinds.iter().map(|kind| match kind {
+            Kind::Observed(function) => Some(*function),
+            Kind::Plain(..) => None,
+        });
+        let functions: Vec<Option<ExprId>> = functions.collect();
+        let loads = (is_observed && variables.len() == moving)
+            .then(|| Loads::new(setting, equations, &functions, &map, (&variables, &known)))
+            .flatten();
         Some(EventFunctions {
             setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
@@ -260,6 +274,7 @@ impl EventFunctions {
             input: vec![0.0; variables.len()],
             variables,
             observer,
+            loads,
             seen: None,
         })
     }
@@ -433,7 +448,20 @@ impl EventFunctions {
         Ok(())
     }
 
-    /// The values of all functions; NaN where one has none.
+    /// The values of all functions; NaN where one has none. Without an observation where none is needed.
+    fn values_alone(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
+        let Some(mut loads) = self.loads.take() else { return self.values(field, t, x) };
+        let found = self.load(field, t, x).is_ok() && loads.find(field, t, x, &self.input);
+        let value = |(event, kind): (usize, &Kind)| match kind {
+            Kind::Plain(at, _) => self.values.output[*at],
+            Kind::Observed(_) => loads.value(event),
+        };
+        let values = found.then(|| self.kinds.iter().enumerate().map(value).collect());
+        self.loads = Some(loads);
+        values.unwrap_or_else(|| self.values(field, t, x))
+    }
+
+    /// The values of all functions; NaN where one has none. What is observed stays.
     pub(in crate::drive) fn values(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
         let loaded = self.load(field, t, x);
         self.seen = self.observer.as_mut().and_then(|o| o.observe(field, t, x).ok());
@@ -448,7 +476,7 @@ impl EventFunctions {
 
     /// The values of all functions, then of their boundaries and of their angles.
     pub(in crate::drive) fn all(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
-        let mut values = self.values(field, t, x);
+        let mut values = self.values_alone(field, t, x);
         values.extend_from_slice(&self.values.output[self.plain..]);
         values
     }
@@ -495,7 +523,7 @@ impl EventFunctions {
         x: &[f64],
     ) -> f64 {
         let Kind::Plain(at, _) = self.kinds[event] else {
-            return self.values(field, t, x)[event];
+            return self.values_alone(field, t, x)[event];
         };
         match self.load(field, t, x) {
             Ok(()) => self.values.output[at],

@@ -4,5 +4,6 @@ pub(in crate::drive) mod accumulation;
 pub(in crate::drive) mod at_zero;
 pub(in crate::drive) mod functions;
 pub(in crate::drive) mod land;
+mod loads;
 mod locate;
 mod rest;
