@@ -310,7 +310,7 @@ start x=0,x'=1
 run t=0..10
 ";
 
-/// The same wall without exponentials, which are looked at along each step.
+/// The same wall without exponentials and quotients, which are looked at along each step.
 const RATIONAL: &str = "
 coord x
 kinetic x'^2/2
@@ -319,15 +319,28 @@ start x=0,x'=1
 run t=0..10
 ";
 
+/// The same of powers none of which is high by itself.
+const POWERS: &str = "
+coord x
+let w = cos((x-5)/2)^24 + 1e-9
+let v = w^24 + 1e-9
+kinetic x'^2/2
+potential v^24 + 1e8
+start x=0,x'=1
+run t=0..10
+";
+
 /// A wall that the first run steps over is met by the second, and the run made again.
 #[test]
 fn a_wall_that_was_stepped_over_is_met() {
-    let met = plain(ENERGY_OFFSET, 1e-9);
-    assert_eq!(met.verdict(), Ok(()));
-    assert!((last(&met).velocity[0] + 1.0).abs() < 1e-9, "{:?}", last(&met));
-    let first = plain(RATIONAL, 1e-9);
+    for text in [ENERGY_OFFSET, RATIONAL] {
+        let met = plain(text, 1e-9);
+        assert_eq!(met.verdict(), Ok(()));
+        assert!((last(&met).velocity[0] + 1.0).abs() < 1e-9, "{:?}", last(&met));
+    }
+    let first = plain(POWERS, 1e-9);
     assert!(first.verdict().is_err());
-    let (report, rows) = verified_with(RATIONAL, |_| {}, false);
+    let (report, rows) = verified_with(POWERS, |_| {}, false);
     assert_eq!(report.verdict(), Ok(()));
     assert!((last(&report).velocity[0] + 1.0).abs() < 1e-9, "{:?}", last(&report));
     assert_eq!(rows.restarts, estimate(&report).tightened);
