@@ -26,6 +26,7 @@ mod feedback;
 mod implicit;
 mod inverse;
 mod kept;
+mod loads;
 mod narrow;
 mod noise;
 mod residual;
@@ -131,6 +132,7 @@ pub struct Field {
     /// Rows in use.
     rows: Vec<usize>,
     direct: direct::Direct,
+    loads: loads::DirectLoads,
     /// Rows that are not in use and repeat one that is, where matrices are large.
     twins: Vec<(usize, usize)>,
     /// The row of A of each velocity residual.

@@ -72,14 +72,18 @@ impl Loads {
     /// Evaluates them at a state, whose variables are `input`; whether the rates tell them there.
     pub(super) fn find(&mut self, field: &mut Field, t: f64, x: &[f64], input: &[f64]) -> bool {
         let Loads { values, rows, input: own, rates, .. } = self;
+        if !field.tells_loads() {
+            return false;
+        }
+        let is_direct = field.find_loads(t, x);
         rates.resize(field.state_length(), 0.0);
-        if !field.tells_loads() || field.lasting_rates(t, x, rates).is_err() {
+        if !is_direct && field.lasting_rates(t, x, rates).is_err() {
             return false;
         }
         own[..input.len()].copy_from_slice(input);
         let inputs = own[input.len()..].iter_mut().zip(rows.iter());
         let all_known = inputs.fold(true, |known, (load, &row)| {
-            let found = field.multiplier(row);
+            let found = if is_direct { field.load_of(row) } else { field.multiplier(row) };
             *load = found.unwrap_or(f64::NAN);
             known && found.is_some()
         });

@@ -251,6 +251,7 @@ impl Field {
             work: Box::new(work),
             rows: (0..m).collect(),
             direct: Default::default(),
+            loads: Default::default(),
             twins: Vec::new(),
             rates_of_positions: {
                 let velocities = system.velocities();
@@ -320,6 +321,7 @@ impl Field {
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
         self.direct.forget();
+        self.loads.forget();
         *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();

@@ -40,7 +40,7 @@ enum Code {
 }
 
 /// The order of coordinates and the rows that code is made for.
-type Order = (Vec<usize>, Vec<usize>);
+pub(super) type Order = (Vec<usize>, Vec<usize>);
 
 /// The code, once it is made, and the decision that it goes by.
 #[derive(Clone, Default)]
@@ -74,6 +74,11 @@ impl Direct {
     /// Forgets what depends on the values of parameters.
     pub(super) fn forget(&mut self) {
         (self.decision, self.is_last, self.was_missed) = (None, false, false);
+    }
+
+    /// The order of the decision at hand, and its constants.
+    pub(super) fn order(&self) -> (&Order, &[f64]) {
+        (&self.order, &self.own)
     }
 
     /// Takes code that another run made for the same order.
@@ -199,6 +204,14 @@ impl Field {
             self.direct.calls = self.direct.calls.saturating_sub(2);
         }
         is_here && was_direct
+    }
+
+    /// Whether the problem is solved as it is, in an order of its own, by the decision at hand.
+    pub(super) fn goes_by_order(&mut self) -> bool {
+        if self.direct.decision != Some(self.work.factored.adopted()) {
+            self.direct_decision();
+        }
+        self.direct.serves && self.work.factored.reduced().is_none()
     }
 
     /// Goes by the decision at hand, if it may.
