@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
+from time_steps import pair
+
 #: BouncingBallED-TwoContacts.ref: impacts of a ball between floor and ceiling, e = 0.8: times, and velocities
 #: behind them.
 BOUNCES = [
@@ -91,6 +94,34 @@ def state(dal: str, text: str, t: float) -> dict[str, float]:
     return found["state"]
 
 
+def slider_by_steps(h: float, until: float) -> float:
+    """The crank's velocity of the slider with clearance by the scheme of Moreau and Jean without projection,
+    theta = 1/2: the slider does not turn, so its corners are one contact with each wall."""
+    l1, l2, c, g, e, mu = 0.153, 0.306, 0.001, 9.81, 0.4, 0.01
+    m1, m2, m3, j1, j2 = 0.038, 0.038, 0.076, 7.4e-5, 5.9e-4
+    k = (m2 / 2 + m3) * l1 * l2
+    own = [j1 + (m1 / 4 + m2 + m3) * l1**2, j2 + (m2 / 4 + m3) * l2**2]
+    weight = [(m1 / 2 + m2 + m3) * g * l1, (m2 / 2 + m3) * g * l2]
+    q, v = np.zeros(2), np.array([150.0, -75.0])
+    for _ in range(round(until / h)):
+        p, r = q + h / 2 * v
+        mass = np.array([[own[0], k * np.cos(r - p)], [k * np.cos(r - p), own[1]]])
+        middle = v
+        for _ in range(2):
+            turn = k * np.sin(p - r) * np.array([-(middle[1] ** 2), middle[0] ** 2])
+            free = v + h * np.linalg.solve(mass, turn - weight * np.cos([p, r]))
+            middle = (v + free) / 2
+        after, y = free, l1 * np.sin(p) + l2 * np.sin(r)
+        if abs(y) >= c:
+            rows = np.array([[l1 * np.cos(p), l2 * np.cos(r)], [-l1 * np.sin(p), -l2 * np.sin(r)]])
+            rows[0] *= -np.sign(y)
+            w = rows @ np.linalg.solve(mass, rows.T)
+            known = rows @ free + [e * min(rows[0] @ v, 0), 0]
+            after = free + np.linalg.solve(mass, rows.T @ pair(w, list(known), mu))
+        q, v = q + h * (v + after) / 2, after
+    return float(v[0])
+
+
 def main(dal: str) -> None:
     print("| example, quantity | t | Siconos | here | apart |\n|---|---|---|---|---|")
 
@@ -111,6 +142,8 @@ def main(dal: str) -> None:
         found = state(dal, SLIDER, t)
         for name, value in zip(["p", "q", "p'", "q'"], [*q, *v]):
             row(f"slider with clearance, {name}", t, value, found[name])
+    steps = {h: slider_by_steps(h, CRANK[0][0]) for h in (1e-4, 1e-5, 1e-6)}
+    print("\nThe same p' by steps without projection:", steps)
 
 
 if __name__ == "__main__":
