@@ -3,7 +3,7 @@
     pip install .                        # an optimized wheel
     python3 benches/python/overhead.py   # prints the table of docs/performance.md
 
-Least times of several rounds, one after the other on one machine.
+Least times of several rounds of both, in turn on one machine.
 """
 
 import json
@@ -17,6 +17,9 @@ import numpy as np
 import dalembert
 
 ROOT = Path(__file__).parents[2]
+#: Both sides are measured so often, in turn.
+ROUNDS = 4
+LEAST: dict[tuple[str, str, int], float] = {}
 LIMITS = {"acceleration": 2e-6, "evaluate": 20e-6, "simulate": 50e-6}
 
 
@@ -60,14 +63,25 @@ def import_time():
     return min(float(run().stdout) for _ in range(10))
 
 
+def both(name, found, ours):
+    """The least of the Rust side and of ours, of what was found before and now."""
+    for call in LIMITS:
+        for own, times in enumerate((found, ours)):
+            key = (name, call, own)
+            LEAST[key] = min(LEAST.get(key, float("inf")), times[call] * 1e6)
+
+
 def main():
     bench = ["cargo", "bench", "--quiet", "--bench", "python"]
-    rust = json.loads(subprocess.run(bench, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+    for _ in range(ROUNDS):
+        done = subprocess.run(bench, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+        rust = json.loads(done.stdout)
+        for name, times in rust.items():
+            both(name, times, measured(name))
     print("| system | call | Rust, µs | Python, µs | more, µs | allowed, µs |\n|---|---|---|---|---|---|")
-    for name, times in rust.items():
-        ours = measured(name)
+    for name in rust:
         for call, limit in LIMITS.items():
-            a, b = times[call] * 1e6, ours[call] * 1e6
+            a, b = LEAST[name, call, 0], LEAST[name, call, 1]
             print(f"| {name} | `{call}` | {a:.2f} | {b:.2f} | {b - a:.2f} | {limit * 1e6:.0f} |")
     print(f"\nimport beyond Python and NumPy: {import_time() * 1e3:.1f} ms")
 
